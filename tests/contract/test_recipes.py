@@ -169,7 +169,7 @@ def add_a_command(copy: Path) -> None:
     recipe.write("src/flyball/cli/greet.py", COMMAND)
     typed = "src/flyball/cli/typed"
     row = '        "greet": "Say hello to somebody.",\n'
-    recipe.insert(f"{typed}/group.py", '        "demo":', row)
+    recipe.insert(f"{typed}/overview.py", '        "demo":', row)
     examples = '    "greet": ("greet Ada", "greet Ada --json"),\n'
     recipe.insert(f"{typed}/examples.py", '    "demo":', examples)
     assert recipe.wants_docs

@@ -36,6 +36,7 @@ NEEDS = {
     r"^flyball trust$": "a person who says yes",
     r"add coupons|--flow ": "a planner, or somebody who answers",
     r"^(uv|uvx|pipx) ": "another program, and a clone",
+    r"--identity |^workflow=|--key sigstore": "a job of a CI service, and its network",
     r"--allowed-signers": "a key, and a branch of somebody else's",
     r"--database|FLYBALL_DATABASE|^flyball worker|--submit": "a Postgres",
     r"^flyball bench": "minutes; tests of its own try it",

@@ -39,7 +39,7 @@ from flyball.verdict.runners.tally import Tally, tally_of
 from flyball.workspace.files.plain import read_within
 from flyball.workspace.process.process import Finished
 
-LARGEST = 1 << 26
+LARGEST = 1 << 25
 MISSING = 127
 PYTEST_ENDS = {
     3: "pytest had an internal error",
