@@ -189,7 +189,8 @@ async def _count_red(
 def _times(least: int, whole: Taken, part: Taken) -> int:
     """Return how often a part of a suite is run, within the time that the reason allows."""
     seconds = CHEAP if whole.run.elapsed <= CHEAP else whole.run.elapsed / 10
-    seconds, fewest = (LONGEST, TIMES) if least > TIMES else (seconds, 3)
+    fewest = 3 if part.run.elapsed <= CHEAP else 2
+    seconds, fewest = (LONGEST, TIMES) if least > TIMES else (seconds, fewest)
     return min(least, max(fewest, 2 + int(seconds / max(part.run.elapsed, 0.01))))
 
 
@@ -199,7 +200,7 @@ async def _run_apart(
     """Run tests without those that ran before them: in reverse, or in pieces by themselves."""
     functions = [*dict.fromkeys(case.function for case in cases)]
     runner = BY_NAME.get(suite.runner)
-    if len(functions) < 2 or (runner is not None and runner.keeps_order):
+    if len(functions) < 2 or pieces == 1 or (runner is not None and runner.keeps_order):
         return await run_tree(context, tree, suite, Selection(cases=cases[::-1]))
     size = -(-len(functions) // pieces)
     taken: list[Taken] = []
@@ -217,7 +218,9 @@ async def _run_apart(
 
 def _pieces(whole: Taken) -> int:
     """Return into how many pieces tests are split: each one costs a start of the runner."""
-    return 4 if len(whole.cases) <= FEW else 2
+    if whole.run.elapsed > LONGEST:
+        return 1
+    return 4 if whole.run.elapsed <= CHEAP and len(whole.cases) <= FEW else 2
 
 
 def _company(context: CallContext, tree: str, reached: Selection | None) -> Selection | None:
