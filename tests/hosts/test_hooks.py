@@ -572,6 +572,7 @@ def test_prompt_that_orders_a_push_is_its_approval(host: HostSession, request_: 
     host.prompt(request_)
     assert host.before("Bash", command="git push --force").is_refused
     assert host.before("Bash", command="git push origin :main").is_refused
+    assert host.before("Bash", command="git push elsewhere main").is_refused
     assert host.before("Bash", command="git push -u origin main").is_allowed
     host.prompt("why is the total wrong?")
     assert host.before("Bash", "later", command="git push").is_refused

@@ -359,12 +359,10 @@ def _around_host(
         reading = replace(found, decision="allow", effect=CommandEffect.READING.value)
         return facts._replace(access=Access.READ, command=reading, destructive="")
     match max(effects, key=lambda effect: effect.severity):
-        case CommandEffect.WRITES if not stance.builds and _is_set_up(parts):
-            # Without packages nothing runs, and changes to the tree are reverted.
-            return facts._replace(access=Access.READ, command=replace(found, decision="allow"))
-        case CommandEffect.WRITES if (
-            not stance.builds and all(map(_is_beside, parts)) and stance.commits()
+        case CommandEffect.WRITES if not stance.builds and (
+            _is_set_up(parts) or (all(map(_is_beside, parts)) and stance.commits())
         ):
+            # Without packages nothing runs, and changes to the tree are reverted.
             return facts._replace(access=Access.READ, command=replace(found, decision="allow"))
         case CommandEffect.UNCLEAR | CommandEffect.WRITES if (
             not stance.builds and _keeps_git(parts) and stance.confines()

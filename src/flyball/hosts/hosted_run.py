@@ -78,7 +78,8 @@ from flyball.workspace.process.process_identity import environ_of
 from flyball.workspace.trees.trees import TreeHash
 
 LONGEST_OUTCOME = 8_000
-PLAIN_PUSH = regex(r"git push(?: -u| --set-upstream)?(?: \w[\w./-]*){0,2}")
+PLAIN_PUSH = regex(r"git push(?: -u| --set-upstream)?(?: origin(?: \w[\w./-]*)?)?")
+"""A push that an order can mean: not by force, and to no place that an agent may have added."""
 NO_WORDS = "(The agent stopped without a message.)"
 
 
